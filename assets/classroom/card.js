@@ -2,7 +2,8 @@
 
 import { make } from "../pictures/elements.js"
 import { send } from "./line.js"
-import { answered, numberOf, result as drawnResult } from "./result.js"
+import { result as drawnResult } from "./result.js"
+import { answered, numberOf } from "./written.js"
 
 const MOST_WORDS = 80 // characters of an answer in a few words
 const CONTROLS = "button, input"

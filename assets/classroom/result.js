@@ -2,25 +2,10 @@
 
 import chart from "../pictures/chart.js"
 import { make } from "../pictures/elements.js"
+import { answered, written } from "./written.js"
 
+const LONG = 20 // characters of a choice that may not have room beside its bar
 const SHEETS = ["pictures/canvas.css", "pictures/chart.css"]
-
-/** A number or a word, as people write it. @param {string | number} value @param {string} unit */
-export const written = (value, unit) =>
-  typeof value === "string" ? value : `${value.toLocaleString("en", { maximumSignificantDigits: 4 })}${unit}`.replace("-", "−")
-
-/** An answer in a sentence: words that somebody typed stand in quotation marks.
- * @param {string | number} mine @param {RoomQuestion | null} asked */
-export const answered = (mine, asked) => asked?.kind === "words" ? `“${mine}”` : written(mine, asked?.unit ?? "")
-
-/** The number that somebody types, with its unit or without; NaN if it is none. A comma before three digits separates thousands, any
- * other is a decimal comma. @param {string} typed @param {string} unit */
-export function numberOf(typed, unit) {
-  const text = typed.replace(/[\s_]/g, "").replace("−", "-"), tail = unit.replace(/\s/g, "")
-  const digits = tail && text.endsWith(tail) ? text.slice(0, -tail.length) : text
-  const plain = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(digits) ? digits.replaceAll(",", "") : digits.replace(",", ".")
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN
-}
 
 /** @param {RoomView} view @param {RoomRole} role @param {RoomResult} result
  * @param {boolean} isOnPage whether the page itself says the computed answer
@@ -37,9 +22,12 @@ export function result({ asked, mine, late, texts: all = [] }, role, { measured,
   if (said && !isOnPage) told.append(make("p", { className: "said", textContent: said }))
   if (texts) told.append(...texts.map(each => line(each, reveal)))
   else if (role.secret && all.length) told.append(make("p", {}, toDesk(), " has the answers: there you can show one to all."))
-  const shown = drawn ? [plot(drawn, asked?.options.length ?? 0)] : words ? [make("p", { className: "words", textContent: words })] : []
+  const shown = drawn ? [plot(drawn, rowsOf(asked?.options ?? []))] : words ? [make("p", { className: "words", textContent: words })] : []
   return [make("div", { className: "result" }, ...shown, ...told.childElementCount ? [told] : [])]
 }
+
+/** The height of a chart of these choices, in rows: long names stand above their bars. @param {string[]} options */
+const rowsOf = options => options.length * (options.some(option => option.length > LONG) ? 1.75 : 1)
 
 /** A tab of its own, as the room follows this one. */
 const toDesk = () => make("a", { href: new URL("room", document.baseURI).href, target: "_blank", rel: "noopener", textContent: "Your desk" })

@@ -7,8 +7,9 @@ import pytest
 from tests.laws.test_questions import PREDICTED
 from tests.record.addresses import recorded_links
 from tests.record.files import read
+from tfm_ui.classroom.asked import asked_of
 from tfm_ui.classroom.following import Place, _values
-from tfm_ui.classroom.room import MOST_QUERY, asked_of
+from tfm_ui.classroom.room import MOST_QUERY
 from tfm_ui.classroom.tally import tally
 from tfm_ui.lenses import NAMES, lens
 from tfm_ui.lessons import shelf

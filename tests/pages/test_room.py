@@ -6,6 +6,7 @@ from benchmarks.streamlit_private.app_test import go_to
 from tests.pages.test_app import parameter, start, text_on, widget
 from tests.tfm_ui.classroom.conftest import kept
 from tfm_ui.classroom import bar, following, room, session
+from tfm_ui.classroom.asked import poll_of
 from tfm_ui.classroom.following import Place
 from tfm_ui.classroom.session import Mine
 from tfm_ui.lenses import lens
@@ -60,7 +61,40 @@ def test_the_room_is_asked_what_the_page_asks_and_shown_what_it_computes():
     shown = room.look(mine.code).shown
     assert (shown.values, shown.measured) == ((7.0,), 10)
     assert shown.said.startswith("At all 10, each directly.")
+    assert "predicted" not in text_on(app), "the room has, and the owner's box is empty"
     pressed(app, "_answer")  # hides it
+    assert room.look(mine.code).asked is None
+    pressed(app, "_answer")
+    assert room.look(mine.code).shown == shown, "shown again, it has the same answers"
+
+
+def test_what_is_said_of_an_answer_follows_what_is_on_screen():
+    asks = next(question for question in lens("heads").questions if question.link == "looking-ahead")
+    app = start("heads")
+    mine = opened(app)
+    app.session_state[controls.REQUESTED] = question_row.set_up_of(lens("heads"), asks)
+    app.run()
+    for key in ("_answer", "_show_answer"):
+        pressed(app, key)
+    before = room.look(mine.code).shown
+    widget(app, "seed").set_value(8).run()
+    assert not app.exception
+    after = room.look(mine.code).shown
+    assert after.id == before.id
+    assert after.said != before.said
+    room.ask(mine.code, mine.secret, poll_of("Ready?", ["yes", "no"]))  # from the desk
+    widget(app, "seed").set_value(9).run()
+    assert room.look(mine.code).asked.ask == "Ready?", "what is only renewed does not push a poll away"
+
+
+def test_the_answer_of_a_question_that_asks_for_no_prediction_is_told_to_all():
+    app = start("heads")
+    mine = opened(app)
+    pressed(app, "_answer")
+    now = room.look(mine.code)
+    assert (now.asked.kind, now.asked.ask) == ("nothing", lens("heads").questions[0].ask)
+    assert now.shown.said
+    pressed(app, "_answer")
     assert room.look(mine.code).asked is None
 
 

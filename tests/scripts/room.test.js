@@ -5,6 +5,7 @@ import { test } from "node:test"
 
 import { asParameters, isDue, RESTS, without } from "../../assets/classroom/lead.js"
 import { listen, send } from "../../assets/classroom/line.js"
+import { answered, numberOf, written } from "../../assets/classroom/written.js"
 
 const ROLE = { code: "KXTM", secret: "owner", leads: false, follows: true }
 Object.assign(globalThis, {
@@ -113,4 +114,19 @@ test("an act says why it was not done", async () => {
   assert.equal(await send(ROLE, "answer", {}), "Too late.")
   assert.equal(await send(ROLE, "answer", {}), "The server answered 502.")
   assert.equal(await send(ROLE, "answer", {}), "The server was not reached. Try again.")
+})
+
+test("a number is read as people type it, and nothing else is", () => {
+  const read = { "12": 12, " 0.5 ": 0.5, ".5": 0.5, "1,5": 1.5, "1,500": 1500, "12,345,678.9": 12345678.9, "0,125": 0.125, "−3": -3,
+    "1e-4": 1e-4, "50%": 50, "50 %": 50, "": NaN, "x": NaN, "1,2,3": NaN, "1 000": 1000, "%": NaN, "0x10": NaN, "Infinity": NaN }
+  for (const [typed, number] of Object.entries(read)) assert.deepEqual(numberOf(typed, "%"), number, typed)
+  assert.equal(numberOf("7 pairs", " pairs"), 7)
+})
+
+test("a number is said with four digits, however small, and words in quotation marks", () => {
+  assert.equal(written(0.0004, ""), "0.0004")
+  assert.equal(written(0.1234567, ""), "0.1235")
+  assert.equal(written(-1234567, " pairs"), "−1,235,000 pairs")
+  assert.equal(answered("because", /** @type {any} */ ({ kind: "words", unit: "" })), "“because”")
+  assert.equal(answered("yes", /** @type {any} */ ({ kind: "choice", unit: "" })), "yes")
 })

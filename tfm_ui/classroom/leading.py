@@ -9,7 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from tfm_ui.classroom import room as rooms
-from tfm_ui.classroom.room import Asked, NotOwner, TooLate, asked_of, said_of
+from tfm_ui.classroom.asked import Asked, asked_of, said_of
+from tfm_ui.classroom.room import NotOwner, TooLate
 from tfm_ui.classroom.session import Mine, mine
 from tfm_ui.page.answer import Strip
 from tfm_ui.page.questions import MOST_CHARS

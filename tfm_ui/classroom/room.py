@@ -9,14 +9,14 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import Any, Literal
-from unicodedata import category
+from typing import Any
 
+from tfm_ui.classroom.asked import Asked, Result, Value, short
 from tfm_ui.settings import SETTINGS, Settings
 from tfm_ui.store.rooms import LIFETIME, Bounds, NoRoom, RoomFull
 from tfm_ui.store.shared import rooms
@@ -26,18 +26,10 @@ from tfm_ui.streamlit_private.options import config
 SIGNS = "BCDFHJKLMNPRTWXY"
 LENGTH = 4
 TRIES = 50  # codes that are drawn until one is free
-LARGEST = 1e15  # no number of an answer is as large
-MOST_CHARS = 80  # of an answer in a few words
-HIDDEN, JOINERS = {"Cc", "Cf", "Cs"}, "\u200c\u200d"  # signs that nobody sees, and those that some words and emoji need
 MOST_PAGE = 40  # characters of the name of a page
 MOST_QUERY = 8_000  # characters of a link's query
-MOST_POLL, FEWEST_CHOICES, MOST_CHOICES = 200, 2, 5  # characters of a poll's question; its choices
-MOST_CHOICE = 60  # characters of a choice of a poll
 HERE_LASTS = 40.0  # seconds for which a server's count of those who are here holds: it is renewed more often
-RESERVE = (
-    64,
-    400_000,
-)  # values and bytes of a room that are no answers: where it is, what is asked and shown, who is here
+RESERVE = 64, 400_000  # values and bytes that are no answers: where it is, what is asked and shown, who is here
 MOST_OVER = 400  # questions of which a room knows that their answers were shown
 MOST_TIMES = 2  # so many answers of a question for each member that a room may have: some come by another browser
 WRITES = 6  # times that an answer is written, if the room has changed meanwhile
@@ -46,8 +38,6 @@ WRITES = 6  # times that an answer is written, if the room has changed meanwhile
 ABOUT, PLACE, ASKED, SHOWN, OVER = "about", "place", "asked", "shown", "over"
 ANSWER, LATE, DONE, HERE = "answer", "late", "done", "here"
 
-Kind = Literal["choice", "number", "words", "nothing"]
-Value = str | float
 Values = Mapping[str, bytes]
 
 
@@ -57,105 +47,6 @@ class NotOwner(PermissionError):
 
 class TooLate(ValueError):
     """An answer came when its question was no longer open."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question that the members of a room are asked.
-
-    Attributes:
-        id: tells it from others of the room.
-        ask: its words.
-        kind: what an answer is; nothing is asked where the page only says its own answer.
-        options: what members choose from.
-        unit: what follows a number.
-        which: the name of the question in the app; "" of a poll.
-        about: what the page asks beside it, for those who do not see that page.
-    """
-
-    id: str
-    ask: str
-    kind: Kind
-    options: tuple[str, ...] = ()
-    unit: str = ""
-    which: str = ""
-    about: str = ""
-
-    def read(self, told: Any) -> Value:
-        """An answer, of what a browser tells.
-
-        Raises:
-            ValueError: naming what was expected and what came.
-        """
-        if self.kind == "choice":
-            if told not in self.options:
-                raise ValueError(f"expected one of {', '.join(self.options)}, got {str(told)[:60]!r}")
-            return str(told)
-        if self.kind == "number":
-            if not isinstance(told, int | float) or isinstance(told, bool):
-                raise ValueError(f"expected a number, got {str(told)[:60]!r}")
-            if not abs(told) < LARGEST:
-                raise ValueError(f"expected a number from −10¹⁵ to 10¹⁵, got {str(told)[:60]}")
-            return float(told)
-        if self.kind == "nothing":
-            raise ValueError("expected no answer, as nothing is asked")
-        words = " ".join(str(told).split()) if isinstance(told, str) else ""
-        if not words or len(words) > MOST_CHARS:
-            raise ValueError(f"expected 1 to {MOST_CHARS} characters, got {len(words)}")
-        if any(category(sign) in HIDDEN and sign not in JOINERS for sign in words):
-            raise ValueError("expected letters and signs, got one that steers how others are shown")
-        return words
-
-
-def asked_of(which: str, ask: str, options: Sequence[str], unit: str, *, in_words: bool, about: str = "") -> Asked:
-    """A prediction of the app as a question for a room: always the same one."""
-    kind: Kind = "choice" if options else "words" if in_words else "number"
-    named = json.dumps([which, ask, kind, unit, *options])
-    return Asked(_short(named.encode()), ask, kind, tuple(options), unit, which, about)
-
-
-def said_of(which: str, ask: str) -> Asked:
-    """A question of the app that a room is not asked: it is told the page's answer alone."""
-    return Asked(_short(json.dumps([which, "said"]).encode()), ask, "nothing", which=which)
-
-
-def poll_of(ask: str, options: Sequence[str]) -> Asked:
-    """A poll of the owner's.
-
-    Raises:
-        ValueError: naming what was expected and what came.
-    """
-    words, choices = " ".join(ask.split()), [" ".join(option.split()) for option in options if option.strip()]
-    if not 1 <= len(words) <= MOST_POLL:
-        raise ValueError(f"expected a question of 1 to {MOST_POLL} characters, got {len(words)}")
-    if not FEWEST_CHOICES <= len(choices) <= MOST_CHOICES:
-        raise ValueError(f"expected {FEWEST_CHOICES} to {MOST_CHOICES} choices, got {len(choices)}")
-    if len(set(choices)) < len(choices):
-        raise ValueError("expected choices that differ, got two that are the same")
-    if longest := max((choice for choice in choices if len(choice) > MOST_CHOICE), key=len, default=""):
-        raise ValueError(f"expected choices of at most {MOST_CHOICE} characters, got {len(longest)}")
-    return Asked(secrets.token_hex(6), words, "choice", tuple(choices))
-
-
-@dataclass(frozen=True)
-class Result:
-    """What is shown of a question's answers, when its owner has decided so. Later answers do not count.
-
-    Attributes:
-        id: of the question.
-        values: all answers, in no order that tells who gave them; none while they are being collected, or of words.
-        many: how many there are.
-        measured: what the app has computed; None of a poll, and of words.
-        said: the computed answer in words.
-        text: an answer in words that the owner has chosen to show.
-    """
-
-    id: str
-    values: tuple[Value, ...] = ()
-    many: int = 0
-    measured: Value | None = None
-    said: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -257,7 +148,7 @@ class Room:
         A phone that changes its network stays the same member.
         """
         browser = visitor.partition(" ")[2] or visitor
-        return _short(browser.encode(), key=self.about["number"].encode())
+        return short(browser.encode(), key=self.about["number"].encode())
 
     def is_owner(self, secret: str) -> bool:
         """Whether this is the owner's secret."""
@@ -303,7 +194,7 @@ def begin(network: str) -> Opened:
     """
     secret = secrets.token_urlsafe(24)
     about = {"owner": _hashed(secret), "number": secrets.token_hex(16), "ends": time.time() + LIFETIME}
-    whose = _short(network.encode(), key=config.get_option("server.cookieSecret").encode()[:64])
+    whose = short(network.encode(), key=config.get_option("server.cookieSecret").encode()[:64])
     for _ in range(TRIES):
         code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
         if rooms().open(code, {ABOUT: _json(about)}, whose, bounds()):
@@ -538,7 +429,3 @@ def _json(value: Any) -> bytes:
 
 def _hashed(secret: str) -> str:
     return blake2b(secret.encode(errors="replace"), digest_size=32).hexdigest()
-
-
-def _short(data: bytes, key: bytes = b"") -> str:
-    return blake2b(data, digest_size=8, key=key).hexdigest()

@@ -10,8 +10,9 @@ import streamlit as st
 
 from tfm_ui.classroom import opening, session
 from tfm_ui.classroom import room as rooms
+from tfm_ui.classroom.asked import FEWEST_CHOICES, MOST_CHOICE, MOST_CHOICES, MOST_POLL, poll_of
 from tfm_ui.classroom.door import Refusal, enter
-from tfm_ui.classroom.room import FEWEST_CHOICES, MOST_CHOICE, MOST_CHOICES, MOST_POLL, NotOwner
+from tfm_ui.classroom.room import NotOwner
 from tfm_ui.classroom.session import Mine
 from tfm_ui.page import frame
 from tfm_ui.store.rooms import NoRoom
@@ -101,7 +102,7 @@ def _ask(mine: Mine) -> None:
     choices = [st.session_state.get(f"_poll_{number}", "") for number in range(1, MOST_CHOICES + 1)]
     st.session_state[POLL_PROBLEM] = ""
     try:
-        is_new = rooms.poll(mine.code, mine.secret, rooms.poll_of(st.session_state["_poll_ask"], choices))
+        is_new = rooms.poll(mine.code, mine.secret, poll_of(st.session_state["_poll_ask"], choices))
         st.session_state[IS_ASKED] = ASKED if is_new else IS_BEING_ASKED
     except (ValueError, NoRoom, NotOwner, StoreAway) as problem:
         words = "This room is closed." if isinstance(problem, NoRoom) else str(problem)

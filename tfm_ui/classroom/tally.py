@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfm_ui.classroom.room import Asked, Value
+from tfm_ui.classroom.asked import Asked, Value
 from tfm_ui.pictures import bars, strips
 from tfm_ui.pictures.canvas import Content
 from tfm_ui.pictures.strips import Group, Strip
@@ -32,10 +32,8 @@ class Tally(NamedTuple):
 
 def tally(asked: Asked, answers: Sequence[Value], measured: Value | None) -> Tally:
     """The answers to a question, beside what the app has computed."""
-    if asked.kind in ("words", "nothing"):
-        return Tally(None, "")  # the owner alone reads words; of those that are shown to all the result tells
-    if not answers:
-        return Tally(None, "Nobody has answered.")
+    if asked.kind in ("words", "nothing") or not answers:  # words are for the owner alone, until one is shown to all
+        return Tally(None, "")
     if asked.kind == "choice":
         return _choices(asked, [str(answer) for answer in answers], measured)
     numbers = [float(answer) for answer in answers]

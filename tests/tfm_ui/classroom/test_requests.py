@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 from tests.tfm_ui.cookies import cookie
 from tests.tfm_ui.loops import run
 from tfm_ui.classroom import door, hub, requests, room
+from tfm_ui.classroom.asked import asked_of, poll_of
 from tfm_ui.classroom.requests import LONGEST, SECRET, room_routes
-from tfm_ui.classroom.room import asked_of, poll_of
 from tfm_ui.classroom.tries import Tries
 from tfm_ui.server import asgi
 from tfm_ui.store import rooms as store_rooms

@@ -10,17 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tfm_ui.classroom import room
-from tfm_ui.classroom.room import (
-    MOST_CHARS,
-    SIGNS,
-    Asked,
-    NotOwner,
-    Opened,
-    TooLate,
-    asked_of,
-    poll_of,
-    read_code,
-)
+from tfm_ui.classroom.asked import MOST_CHARS, Asked, asked_of, poll_of
+from tfm_ui.classroom.room import SIGNS, NotOwner, Opened, TooLate, read_code
 from tfm_ui.classroom.views import of_all, of_member, of_owner
 from tfm_ui.store.rooms import Bounds, NoRoom, RoomFull
 
@@ -203,6 +194,49 @@ def test_nobody_hears_of_an_answer_before_answers_are_shown_but_who_gave_it(mine
 @pytest.mark.parametrize("words", ["👩\u200d🏫 teaches", "می\u200cخواهم", "1. of all: attention!", "x²"])
 def test_words_of_any_language_are_an_answer(words):
     assert WORDS.read(words) == words
+
+
+def test_what_was_shown_comes_back_with_the_answers_that_it_had(mine):
+    room.ask(mine.code, mine.secret, NUMBER)
+    room.answer(mine.code, member(mine), NUMBER.id, 7)
+    assert room.look(mine.code).over == []
+    room.show(mine.code, mine.secret, NUMBER.id, measured=5, said="Five leak.")
+    before = room.look(mine.code).shown
+    room.show(mine.code, mine.secret, NUMBER.id, measured=6, said="Six leak.")  # the page shows something else now
+    assert room.look(mine.code).shown == replace(before, measured=6, said="Six leak.")
+    room.withdraw(mine.code, mine.secret, NUMBER.id)
+    assert room.look(mine.code).over == [NUMBER.which], "its answer is no secret any more"
+    room.show_again(mine.code, mine.secret, NUMBER, measured=5, said="Five leak.")
+    again = room.look(mine.code)
+    assert (again.asked, again.shown, again.over) == (NUMBER, before, [NUMBER.which])
+    with pytest.raises(TooLate):
+        room.answer(mine.code, member(mine, "Bob"), NUMBER.id, 8)
+
+
+def test_of_what_nobody_was_asked_the_answer_alone_is_told(mine):
+    told = replace(CHOICE, about="Look at both heads.")
+    room.show_again(mine.code, mine.secret, told, measured="two", said="The second.")
+    now = room.look(mine.code)
+    assert (now.asked.kind, now.asked.ask, now.asked.id) == ("nothing", "Look at both heads.", told.id)
+    assert (now.shown.said, now.shown.measured, now.shown.many) == ("The second.", None, 0)
+    with pytest.raises(ValueError, match="nothing is asked"):
+        now.asked.read("two")
+    room.withdraw(mine.code, mine.secret, told.id)
+    assert room.look(mine.code).asked is None
+
+
+def test_a_poll_that_is_being_asked_keeps_its_answers_however_often_it_is_asked(mine):
+    def asked(choices=("yes", "no")):
+        return room.poll(mine.code, mine.secret, poll_of("Ready?", choices))
+
+    assert asked()
+    room.answer(mine.code, member(mine), room.look(mine.code).asked.id, "yes")
+    assert not asked()
+    assert len(room.look(mine.code).answers) == 1
+    assert asked(("yes", "no", "nearly"))
+    room.show(mine.code, mine.secret, room.look(mine.code).asked.id)
+    assert asked(("yes", "no", "nearly")), "after its answers were shown it can be asked anew"
+    assert room.look(mine.code).answers == {}
 
 
 def test_a_number_that_is_none_is_not_shown_as_computed(mine):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfm_ui.classroom.room import asked_of
+from tfm_ui.classroom.asked import asked_of
 from tfm_ui.classroom.tally import tally
 from tfm_ui.pictures.chart import CHART
 
@@ -45,13 +45,26 @@ def test_one_who_types_a_billion_does_not_press_the_others_together():
     assert words == "6 answers, the median 4.5 pairs; computed: 4 pairs; 1 far outside, not drawn."
 
 
-@pytest.mark.parametrize("asked", [CHOICE, NUMBER])
+@pytest.mark.parametrize("asked", [CHOICE, NUMBER, WORDS])
 def test_without_answers_there_is_nothing_to_draw(asked):
-    assert tally(asked, [], None) == (None, "Nobody has answered.")
+    assert tally(asked, [], None) == (None, "")
 
 
 def test_words_are_not_drawn():
     assert tally(WORDS, ["because"], None) == (None, "")
+
+
+def test_of_two_answers_the_wild_one_is_counted_and_not_drawn():
+    """Nor is their median, which is as wild: the dot stands beside what was computed."""
+    chart, words = tally(NUMBER, [0.5, 1e14], 10)
+    assert words == "2 answers, the median 50,000,000,000,000 pairs; computed: 10 pairs; 1 far outside, not drawn."
+    assert max(chart[0]["figure"]["layout"]["xaxis"]["range"]) < 100
+
+
+@pytest.mark.parametrize(("numbers", "drawn"), [([0, 0, 0, 1], 4), ([5, 5, 5, 9], 4), ([5, 5, 5, 50], 3)])
+def test_a_guess_that_is_not_far_is_drawn_where_most_are_right(numbers, drawn):
+    _, words = tally(NUMBER, [float(number) for number in numbers], numbers[0])
+    assert ("far outside" in words) == (drawn < len(numbers))
 
 
 def _unpacked(part):

@@ -41,7 +41,7 @@ def _draw_start() -> None:
 
 
 def _ways_in() -> None:
-    """Beside the title: for who is alone, and for who sits in a lecture and was told a code."""
+    """Ways in beside the title: for who is alone, and for who sits in a lecture and was told a code."""
     with st.container(key="way_in", width="content"):
         frame.start_here()
     with st.container(key="way_to_room", width="content"):
