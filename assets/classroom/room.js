@@ -78,6 +78,8 @@ function leave(words) {
   if (role) forget(role.code)
   if (role?.follows) stay()
   Object.assign(memory, { role: null, view: null, line: null, trouble: "", gone: words })
+  const owned = role && !role.secret && recall() // an owner was a guest in another room
+  if (owned) return enter(owned)
   tellPage()
   draw()
   if (words) setTimeout(() => {

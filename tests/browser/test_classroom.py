@@ -50,6 +50,14 @@ def expect_at(visitor: Visitor, *parts: str) -> None:
     visitor.wait()
 
 
+def veiled(visitor: Visitor) -> int:
+    """How many places of the page are hidden until an answer is shown."""
+    return visitor.page.evaluate(
+        """() => [...document.querySelectorAll(".stMain *")]
+          .filter(e => getComputedStyle(e, "::after").content.includes("Hidden until")).length"""
+    )
+
+
 def close(owner: Visitor) -> None:
     """Close the room, if it is open: it would be one of twenty."""
     owner.page.evaluate(
@@ -115,15 +123,21 @@ def the_room_predicts_before_the_answer_is_shown(owner, desk, phone):
         expect(each.page.locator(".st-key-_answer")).to_be_hidden()
     expect(bar(owner)).to_contain_text("0 of 2 have answered.")
     for each, number in ((desk, "3"), (phone, "7")):
-        bar(each).get_by_role("spinbutton").fill(number)
+        bar(each).get_by_role("textbox").fill(number)
         bar(each).get_by_role("button", name="Send", exact=True).click()
         expect(bar(each)).to_contain_text(f"You answered {number}.")
-    bar(desk).get_by_role("spinbutton").fill("10")
+    box = bar(desk).get_by_role("textbox")
+    box.fill("1,5")
+    box.press("Enter")
+    expect(bar(desk)).to_contain_text("You answered 1.5.")
+    expect(box).to_be_focused()  # though the card is drawn anew
+    box.fill("10")
     bar(desk).get_by_role("button", name="Change", exact=True).click()
     expect(bar(desk)).to_contain_text("You answered 10. You can change it until answers are shown.")
     for each in (owner, desk, phone):
         expect(bar(each)).to_contain_text("2 of 2 have answered.")
         assert bar(each).locator(".chart").count() == 0
+        assert veiled(each) > 0
         assert "At all 10" not in each.page.locator("body").inner_text()
 
 
@@ -138,6 +152,26 @@ def what_all_answered_stands_beside_what_is_computed(owner, desk, phone):
         dots = "e => e._fullData.filter(({ mode, customdata }) => mode && customdata).map(({ x }) => [...x])"
         assert [sorted(x) for x in bar(each).locator(".plot").evaluate(dots)] == [[7, 10]]
     expect(bar(phone)).to_contain_text("You answered 7.")
+
+
+def what_was_shown_stays_shown_and_comes_back(owner, desk, phone):
+    owner.press("Hide")
+    for each in (desk, phone):
+        expect(bar(each).locator(".card")).to_be_hidden()
+        each.wait()
+        assert veiled(each) == veiled(owner) == 0
+    owner.press("Answer")
+    for each in (owner, desk, phone):
+        expect(bar(each)).to_contain_text("2 answered.")
+        expect(bar(each).locator(".chart .main-svg").first).to_be_visible()
+
+
+def who_goes_elsewhere_is_told_and_goes_back(owner, desk):
+    desk.go("Positions")
+    expect(bar(desk)).to_contain_text("You are on another page, until the lecturer moves.")
+    bar(desk).get_by_role("button", name="Back to the room", exact=True).click()
+    expect_at(desk, "/heads", "lesson=why-attention")
+    expect(bar(desk)).to_contain_text("You follow.")
 
 
 def one_explores_alone_and_comes_back(owner, desk, phone):
@@ -196,6 +230,8 @@ def test_a_lecture_in_a_room(room):
     pages_are_followed(owner, desk, phone)
     the_room_predicts_before_the_answer_is_shown(owner, desk, phone)
     what_all_answered_stands_beside_what_is_computed(owner, desk, phone)
+    what_was_shown_stays_shown_and_comes_back(owner, desk, phone)
+    who_goes_elsewhere_is_told_and_goes_back(owner, desk)
     one_explores_alone_and_comes_back(owner, desk, phone)
     the_owner_asks_a_poll_from_the_desk_to_which_nobody_follows(owner, desk, phone)
     one_leaves_and_the_room_is_closed_for_the_other(owner, desk, phone, code)
@@ -305,7 +341,7 @@ def test_nothing_keeps_anybody_out_of_a_room(visit, color_scheme):
     enter(phone, code)
     expect_at(phone, "/heads")
     owner.press("Predict")
-    bar(phone).get_by_role("spinbutton").fill("4")
+    bar(phone).get_by_role("textbox").fill("4")
     bar(phone).get_by_role("button", name="Send", exact=True).click()
     expect(bar(phone)).to_contain_text("You answered 4.")
     for is_shown in (False, True):
