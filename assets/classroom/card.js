@@ -1,12 +1,20 @@
 /* The question of a room: what is asked, the answer of this browser, and what all have answered once that is shown. */
 
 import { make } from "../pictures/elements.js"
+import { isAstray } from "./follow.js"
 import { send } from "./line.js"
 import { result as drawnResult } from "./result.js"
 import { answered, numberOf } from "./written.js"
 
 const MOST_WORDS = 80 // characters of an answer in a few words
-const CONTROLS = "button, input"
+const CONTROLS = "button, input, a, [tabindex]"
+
+/** Let the page show its answer, if it waits for that; returns whether it does. */
+export function pressShow() {
+  const button = /** @type {HTMLButtonElement | null} */ (document.querySelector(".st-key-_show_answer button"))
+  button?.click()
+  return button !== null
+}
 
 export class Card {
   element = make("div", { className: "card", hidden: true })
@@ -26,7 +34,8 @@ export class Card {
     const isNew = this.id !== asked.id, answers = !role.secret && !isPresenting, result = view.result?.id === asked.id ? view.result : null
     if (isNew) Object.assign(this, { id: asked.id, drawn: "", problem: "", isFolded: false })
     const texts = role.secret && data.isDesk ? view.texts : null
-    const isAlone = !role.follows && !isOnPage // what is asked stands on a page that is not here
+    const isAstrayHere = Boolean(view.place && isAstray(view.place, data))
+    const isAlone = (!role.follows || isAstrayHere) && !isOnPage // what is asked stands on a page that is not here
     const key = JSON.stringify([answers, isOnPage, isAlone, result, view.mine, view.late, this.problem, texts, this.isFolded])
     if (key !== this.drawn) { // a box that is being typed in stays as it is
       const wasShown = this.isShown
@@ -35,29 +44,35 @@ export class Card {
         : answers ? this.form(asked, view, role) : []
       const about = isAlone && asked.kind !== "nothing" && asked.about ? [`${asked.about} `] : []
       const ask = isOnPage ? [] : [make("p", { className: "ask" }, ...about, make("b", { textContent: asked.ask }))]
-      const place = this.focused()
+      const focused = isNew ? null : this.focused(), typed = isNew ? "" : element.querySelector("input")?.value
       const acts = this.acts(asked, role, result, isOnPage)
       const head = make("div", { className: "head" }, ...ask, make("p", { className: "count" }), ...acts, this.fold())
       element.replaceChildren(
         head, ...this.isFolded ? [] : body,
         ...this.problem ? [make("p", { className: "problem", role: "alert", textContent: this.problem })] : [],
       )
-      this.focus(place)
+      const box = element.querySelector("input")
+      if (box && typed && this.problem) box.value = typed
+      if (focused) this.focus(focused)
       if (isNew || Boolean(result) !== wasShown) document.querySelector(".st-key-classroom")?.scrollIntoView?.({ block: "nearest" })
     }
     this.say(counted(view, role, result))
   }
 
-  /** Which of the things that can be pressed or typed in has the focus, and how many there are. */
+  /** What has the focus here, and its place among all that can have it. */
   focused() {
-    const { element } = this, tree = /** @type {Document | ShadowRoot} */ (element.getRootNode()), all = [...element.querySelectorAll(CONTROLS)]
-    return { at: all.findIndex(each => each === tree.activeElement), many: all.length }
+    const tree = /** @type {Document | ShadowRoot} */ (this.element.getRootNode())
+    const all = [...this.element.querySelectorAll(CONTROLS)], at = all.findIndex(each => each === tree.activeElement)
+    return at < 0 ? null : { at, many: all.length, before: all[at] }
   }
 
-  /** What is drawn anew keeps the focus. @param {{ at: number, many: number }} place */
-  focus({ at, many }) {
-    const all = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll(CONTROLS))
-    if (at >= 0) all[all.length === many ? at : 0]?.focus({ preventScroll: true })
+  /** What is drawn anew keeps the focus; where something else stands in its place, nobody shall press that unawares.
+   * @param {{ at: number, many: number, before: Element }} focused */
+  focus({ at, many, before }) {
+    const all = /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll(CONTROLS)), now = all[at]
+    const isSame = all.length === many && (now?.textContent === before.textContent || now?.className === before.className)
+    const next = isSame ? now : /** @type {HTMLElement | null} */ (this.element.querySelector(".fold"))
+    next?.focus({ preventScroll: true })
   }
 
   /** @param {string} words */
@@ -114,9 +129,7 @@ export class Card {
   /** Answers are shown by the page that has asked, with what it computes; without that page at once.
    * @param {RoomRole} role @param {RoomQuestion} asked */
   async show(role, asked) {
-    const pressed = /** @type {HTMLButtonElement | null} */ (document.querySelector(".st-key-_show_answer button"))
-    if (asked.which && role.leads && pressed) pressed.click()
-    else await this.act(role, "show", { id: asked.id })
+    if (!asked.which || !role.leads || !pressShow()) await this.act(role, "show", { id: asked.id })
   }
 
   /** @param {RoomRole} role @param {string} act @param {unknown} told */

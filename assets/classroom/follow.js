@@ -38,7 +38,7 @@ export function follow(place, data, members, tell) {
   timer = setTimeout(pending, RESTS + Math.random() * EACH * members)
 }
 
-/** Whether this page, which was where the room is, shows other pictures since: who follows has gone elsewhere.
+/** Whether this page, which was where the room is, is another one since, or has other pictures: who follows has gone elsewhere.
  * @param {RoomPlace} place @param {RoomData} data */
 export function isAstray(place, data) {
   const isHere = isSamePage(place, data)

@@ -2,8 +2,8 @@
    component anew on each page. */
 
 import { make } from "../pictures/elements.js"
-import { watchRuns } from "../streamlit_private/dom.js"
-import { Card } from "./card.js"
+import { isToRun, watchRuns } from "../streamlit_private/dom.js"
+import { Card, pressShow } from "./card.js"
 import { cancel, follow, hurry, isAstray, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
@@ -78,14 +78,16 @@ function leave(words) {
   if (role) forget(role.code)
   if (role?.follows) stay()
   Object.assign(memory, { role: null, view: null, line: null, trouble: "", gone: words })
-  const owned = role && !role.secret && recall() // an owner was a guest in another room
-  if (owned) return enter(owned)
   tellPage()
   draw()
-  if (words) setTimeout(() => {
+  const goOn = () => {
+    const owned = memory.role ? null : recall() // an owner was a guest in another room
     if (memory.gone === words) memory.gone = ""
-    draw()
-  }, SAID_FOR)
+    if (owned) enter(owned)
+    else draw()
+  }
+  if (words) setTimeout(goOn, SAID_FOR)
+  else goOn()
 }
 
 /** Follow the room again, or explore alone. @param {boolean} follows */
@@ -125,20 +127,29 @@ function tellPage() {
   tell("told", { code: role?.code ?? "", secret: role?.secret ?? "", leads: role?.leads ?? false, follows: role?.follows ?? false })
 }
 
-/** The page shows what it hides until an answer is given, once the room has shown that answer, for as long as this window lives; and it
- * leaves the asking to the room. */
+/** The page shows what it hides until an answer is given, once the room has shown that answer, and goes on doing so when the room is over;
+ * it leaves the asking to the room. The page of an owner knows by itself what is over, but for what is shown just now. */
 function unveil() {
-  const { view, role } = memory, isAsked = view?.asked && view.result?.id !== view.asked.id
-  const over = view?.over.filter(which => !isAsked || which !== view.asked?.which)
-  if (over && !role?.secret) page.dataset.shown = over.map(which => which.replaceAll(" ", "+")).join(" ")
+  const { view, role } = memory, isAsked = view?.asked && view.result?.id !== view.asked.id, which = view?.asked?.which ?? ""
+  const over = role?.secret ? isAsked ? [] : [which] : view?.over.filter(each => !isAsked || each !== which)
+  if (over) page.dataset.shown = over.map(each => each.replaceAll(" ", "+")).join(" ")
   const asks = role?.follows && view?.asked?.which
   if (asks) page.dataset.asked = ""
   else delete page.dataset.asked
 }
 
+/** Where the desk has shown the answers of what this page asks, the page does, too, and tells the room what it has computed. */
+function showToo() {
+  const { view, role } = memory, asked = view?.asked
+  if (!role?.leads || !asked?.which || view?.result?.id !== asked.id || isToRun()) return
+  const veil = /** @type {HTMLElement | null} */ (document.querySelector(".veil"))
+  if (veil?.dataset.which === asked.which) pressShow()
+}
+
 function draw() {
   const { root, data, role, view, trouble, gone } = memory
   unveil()
+  showToo()
   if (!root || !data) return
   root.hidden = !role && !gone
   page.toggleAttribute("data-room", !root.hidden)
@@ -159,7 +170,11 @@ function renew(before, now) {
   const isAlike = there.length === here.length && there.length > 0 && there.every((child, i) => child.className === here[i].className)
   if (isAlike && !before.matches(".name, .acts")) there.forEach((child, i) => renew(child, here[i]))
   else if (before.matches("p")) before.replaceChildren(...now.childNodes)
-  else before.replaceWith(now)
+  else {
+    const had = before.contains(/** @type {ShadowRoot | Document} */ (before.getRootNode()).activeElement)
+    before.replaceWith(now)
+    if (had) now.querySelector("button")?.focus()
+  }
 }
 
 const isPresenting = () => new URLSearchParams(location.search).has("present")
@@ -186,7 +201,7 @@ function saysOf(role) {
   if (role.secret && role.leads) return data?.isPrivate ? "Nobody follows you to this page." : ""
   if (role.secret) return "The room does not follow this tab."
   if (!view.here.owner) return "The lecturer is away; the room stays open."
-  return !role.follows ? "You explore alone." : isStray() ? "You are on another page, until the lecturer moves." : "You follow."
+  return !role.follows ? "You explore alone." : isStray() ? "You have gone elsewhere, until the lecturer moves." : "You follow."
 }
 
 /** @param {RoomRole} role */

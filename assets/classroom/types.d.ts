@@ -77,13 +77,6 @@ interface RoomData {
   qr: string // an image of the link that leads into the owner's room
 }
 
-/** What the page is told. */
-interface RoomTold {
-  code: string
-  secret: string
-  leads: boolean
-}
-
 /** All that this window knows, for as long as it lives. */
 interface RoomMemory {
   role: RoomRole | null

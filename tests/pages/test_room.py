@@ -1,5 +1,7 @@
 """A room without a browser: opened, led by what the page asks, followed, and its page."""
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.streamlit_private.app_test import go_to
@@ -82,6 +84,33 @@ def test_what_is_said_of_an_answer_follows_what_is_on_screen():
     room.ask(mine.code, mine.secret, poll_of("Ready?", ["yes", "no"]))  # from the desk
     widget(app, "seed").set_value(9).run()
     assert room.look(mine.code).asked.ask == "Ready?", "what is only renewed does not push a poll away"
+
+
+def test_what_the_room_was_shown_is_not_asked_anew_after_a_reload_and_in_another_tab():
+    first = start("heads", lesson=STEP, heads_layer="1", heads_head="1")
+    mine = opened(first)
+    for key in ("_answer", "_show_answer"):
+        pressed(first, key)
+    shown = room.look(mine.code).shown
+    second = start("heads", lesson=STEP, heads_layer="1", heads_head="1")
+    assert widget(second, "_answer").label == "Predict"
+    second.session_state[session.ROOM] = mine
+    assert widget(second.run(), "_answer").label == "Answer"
+    assert room.look(mine.code).asked is None, "nothing is open in this tab"
+    pressed(second, "_answer")
+    assert room.look(mine.code).shown == shown
+
+
+def test_a_tab_that_leads_again_asks_what_is_open_there_again():
+    app = start("heads", lesson=STEP, heads_layer="1", heads_head="1")
+    mine = opened(app)
+    asked = room.look(pressed(app, "_answer").session_state[session.ROOM].code).asked
+    app.session_state[session.ROOM] = replace(mine, leads=False)
+    app.run()
+    room.withdraw(mine.code, mine.secret, asked.id)  # by the tab that leads meanwhile
+    app.session_state[session.ROOM] = mine
+    app.run()
+    assert room.look(mine.code).asked == asked
 
 
 def test_the_answer_of_a_question_that_asks_for_no_prediction_is_told_to_all():

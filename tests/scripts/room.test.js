@@ -118,7 +118,8 @@ test("an act says why it was not done", async () => {
 
 test("a number is read as people type it, and nothing else is", () => {
   const read = { "12": 12, " 0.5 ": 0.5, ".5": 0.5, "1,5": 1.5, "1,500": 1500, "12,345,678.9": 12345678.9, "0,125": 0.125, "−3": -3,
-    "1e-4": 1e-4, "50%": 50, "50 %": 50, "": NaN, "x": NaN, "1,2,3": NaN, "1 000": 1000, "%": NaN, "0x10": NaN, "Infinity": NaN }
+    "1e-4": 1e-4, "50%": 50, "50 %": 50, "": NaN, "x": NaN, "1,2,3": NaN,
+    "1 000": 1000, "3 7": NaN, "−1e−4": -1e-4, "1e999": NaN, "%": NaN, "0x10": NaN, "Infinity": NaN }
   for (const [typed, number] of Object.entries(read)) assert.deepEqual(numberOf(typed, "%"), number, typed)
   assert.equal(numberOf("7 pairs", " pairs"), 7)
 })
@@ -126,7 +127,8 @@ test("a number is read as people type it, and nothing else is", () => {
 test("a number is said with four digits, however small, and words in quotation marks", () => {
   assert.equal(written(0.0004, ""), "0.0004")
   assert.equal(written(0.1234567, ""), "0.1235")
-  assert.equal(written(-1234567, " pairs"), "−1,235,000 pairs")
+  assert.equal(written(-1234567, " pairs"), "−1,234,567 pairs")
+  assert.equal(written(12345.6, ""), "12,346")
   assert.equal(answered("because", /** @type {any} */ ({ kind: "words", unit: "" })), "“because”")
   assert.equal(answered("yes", /** @type {any} */ ({ kind: "choice", unit: "" })), "yes")
 })

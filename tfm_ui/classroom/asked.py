@@ -1,4 +1,4 @@
-"""What a room is asked, and what is shown of its answers. Pure."""
+"""What a room is asked, and what is shown of its answers."""
 
 import json
 import secrets
@@ -102,7 +102,8 @@ class Result:
 
     Attributes:
         id: of the question.
-        values: all answers, in no order that tells who gave them; none while they are being collected, or of words.
+        values: all answers, sorted, so that nobody learns who gave which; none while they are being collected, or of
+            words.
         many: how many there are.
         measured: what the app has computed; None of a poll, and of words.
         said: the computed answer in words.

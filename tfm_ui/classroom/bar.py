@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from tfm_ui.classroom import session
+from tfm_ui.classroom import leading, session
 from tfm_ui.folders import ASSETS
-from tfm_ui.page import answer, controls, frame, in_lesson, share
+from tfm_ui.page import controls, frame, in_lesson, share
 from tfm_ui.page.components import LOADER
 from tfm_ui.page.lens import Lens
 from tfm_ui.pictures.canvas import version
@@ -37,7 +37,7 @@ def draw(page: str, lens: Lens | None, follow: Callable[[], None]) -> None:
         follow: notes where the room is, as the browser tells.
     """
     mine = session.mine()
-    answer.ask_anew(mine.code if mine and mine.leads else "")
+    leading.take_up()
     places = [lens.prefix + name for name in lens.state.PLACES] if lens else []
     typed = _texts(ModelState, "") + (_texts(lens.state, lens.prefix) if lens else [])
     data: dict[str, Any] = {

@@ -3,15 +3,18 @@
 And what a member's page tells of itself: that the task of a lesson's step is done.
 """
 
+import math
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 import streamlit as st
 
 from tfm_ui.classroom import room as rooms
-from tfm_ui.classroom.asked import Asked, asked_of, said_of
+from tfm_ui.classroom.asked import Asked, Value, asked_of, said_of
 from tfm_ui.classroom.room import NotOwner, TooLate
 from tfm_ui.classroom.session import Mine, mine
+from tfm_ui.page import answer
 from tfm_ui.page.answer import Strip
 from tfm_ui.page.questions import MOST_CHARS
 from tfm_ui.store.rooms import NoRoom, RoomFull
@@ -30,12 +33,12 @@ class Told(NamedTuple):
     Attributes:
         code: of the room.
         asked: the id of the question that is open on the page; "" of none.
-        said: the page's answer, once that is shown; None until then.
+        shown: the page's answer, and what it has measured, once they are shown; None until then.
     """
 
     code: str
     asked: str = ""
-    said: str | None = None
+    shown: tuple[str, Value | None] | None = None
 
 
 def note(strip: Strip | None, done: str = "") -> None:
@@ -50,7 +53,9 @@ def note(strip: Strip | None, done: str = "") -> None:
     with suppress(NoRoom, NotOwner, StoreAway, RoomFull):  # the bar says what is wrong
         if room.leads:
             _lead(room, strip)
-        elif done and not room.secret and not room.follows:  # else it is the owner who has done it
+            return
+        st.session_state.pop(TOLD, None)  # another tab leads, and tells the room more
+        if done and not room.secret and not room.follows:  # else it is the owner who has done it
             _note_done(room, done)
 
 
@@ -68,22 +73,33 @@ def _lead(room: Mine, strip: Strip | None) -> None:
         if told != Told(room.code, asked.id):
             rooms.ask(room.code, room.secret, asked)
             st.session_state[TOLD] = Told(room.code, asked.id)
-    elif told != (now := Told(room.code, asked.id, strip.said())):
-        _show(room, strip, asked, told)
+        return
+    shown = strip.said(), _measured(strip)
+    if told != (now := Told(room.code, asked.id, shown)):
+        _show(room, asked, told, *shown)
         st.session_state[TOLD] = now
 
 
-def _show(room: Mine, strip: Strip, asked: Asked, told: Told) -> None:
+def _show(room: Mine, asked: Asked, told: Told, said: str, computed: Value | None) -> None:
     """Show the answers beside what is computed of what is on screen now."""
-    measured, said = strip.measured(), strip.said()
-    computed = None if measured == "" else measured
     if told.asked == asked.id:
         try:
             return rooms.show(room.code, room.secret, asked.id, measured=computed, said=said)
         except TooLate:
-            if told.said is not None:
+            if told.shown is not None:
                 return None  # a poll has taken its place, and stays
     return rooms.show_again(room.code, room.secret, asked, measured=computed, said=said)
+
+
+def take_up() -> None:
+    """Know which questions the room that this tab leads was shown already: after a reload, or in another tab, too."""
+    room = mine()
+    leads = room.code if room and room.leads else ""
+    over: Sequence[str] = ()
+    if room and leads and answer.asks_anew() != leads:
+        with suppress(NoRoom, StoreAway):
+            over = rooms.look(leads).over
+    answer.ask_anew(leads, over)
 
 
 def _told_before(room: Mine) -> Told:
@@ -91,7 +107,14 @@ def _told_before(room: Mine) -> Told:
     now = rooms.look(room.code)
     if now.asked is None or not now.asked.which:  # a poll is no matter of the page
         return Told(room.code)
-    return Told(room.code, now.asked.id, now.shown.said if now.shown else None)
+    return Told(room.code, now.asked.id, (now.shown.said, now.shown.measured) if now.shown else None)
+
+
+def _measured(strip: Strip) -> Value | None:
+    """What the page has measured; None if that is nothing."""
+    measured = strip.measured()
+    is_nothing = not measured if isinstance(measured, str) else not math.isfinite(measured)
+    return None if is_nothing else measured
 
 
 def _asked(strip: Strip) -> Asked:

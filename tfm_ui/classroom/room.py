@@ -307,39 +307,47 @@ def show(code: str, secret: str, asked: str, *, measured: Value | None = None, s
         NoRoom, NotOwner, StoreAway: see `owned`.
         TooLate: if something else is asked now.
     """
-    room = owned(code, secret)
-    if room.asked is None or room.asked.id != asked:
-        raise TooLate("This question is not on screen any more.")
-    given = {ASKED: room.values[ASKED]}
-    if not room.shown:  # first nobody may answer any more, then answers are counted
-        rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, with_reserve(), given={**given, SHOWN: b""})
-    result = _result(room.asked, look(code).answers, measured, said, room.shown or Result(asked))
-    rooms().write(code, _shown(room, room.asked, result), with_reserve(), given=given)
+    for _ in range(WRITES):
+        room = owned(code, secret)
+        if room.asked is None or room.asked.id != asked:
+            raise TooLate("This question is not on screen any more.")
+        given = {ASKED: room.values[ASKED], SHOWN: room.values.get(SHOWN, b"")}
+        if room.shown is None:  # first nobody may answer any more, then answers are counted
+            rooms().write(code, {SHOWN: _json(asdict(Result(asked)))}, with_reserve(), given=given)
+            continue
+        result = _result(room.asked, room.answers, measured, said, room.shown)
+        if rooms().write(code, _shown(room, room.asked, result), with_reserve(), given=given):
+            return
 
 
 def show_again(code: str, secret: str, asked: Asked, *, measured: Value | None = None, said: str = "") -> None:
-    """Show a question whose prediction is over, in place of what is on screen, with the answers that it had.
+    """Show a question whose prediction is over, with the answers that the room still has of it.
 
-    A question that the room was never asked is told with the page's answer alone.
+    Of a question that the room was never asked the page's answer alone is told. A poll whose answers are not shown yet
+    stays on screen instead.
 
     Raises:
         NoRoom, NotOwner, StoreAway: see `owned`.
     """
     room = owned(code, secret)
-    if not (answers := room.answers_to(asked)):
+    if room.asked and not room.asked.which and not room.shown:
+        return
+    answers = room.answers_to(asked)
+    if not answers and asked.which not in room.over:
         asked = replace(asked, ask=asked.about or asked.ask, kind="nothing", options=())
-    result = _result(asked, answers, measured, said, Result(asked.id))
-    rooms().write(code, {ASKED: _json(asdict(asked))} | _shown(room, asked, result), with_reserve())
+    now = {ASKED: _json(asdict(asked))} | _shown(room, asked, _result(asked, answers, measured, said, Result(asked.id)))
+    rooms().write(code, now, with_reserve(), given={ASKED: room.values.get(ASKED, b"")})
 
 
 def _result(asked: Asked, answers: Mapping[str, Value], measured: Value | None, said: str, before: Result) -> Result:
-    told = [*answers.values()]
-    secrets.SystemRandom().shuffle(told)
-    values = () if asked.kind == "words" else tuple(told)
+    numbers = sorted(value for value in answers.values() if not isinstance(value, str))
+    words = sorted(value for value in answers.values() if isinstance(value, str))
+    values: tuple[Value, ...] = () if asked.kind == "words" else (*numbers, *words)
     if asked.kind == "nothing" or (isinstance(measured, float) and not math.isfinite(measured)):
         measured = None
-    measured = before.measured if measured is None else measured  # the desk computes nothing
-    return Result(asked.id, values, len(told), measured, said or before.said, before.text)
+    if not said:  # the desk computes nothing
+        measured, said = before.measured, before.said
+    return Result(asked.id, values, len(answers), measured, said, before.text)
 
 
 def _shown(room: Room, asked: Asked, result: Result) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ answered, or has asked for the answer without a guess. A question that is on scr
 view asks for no prediction: nobody has asked it yet. Below the answer stands what comes next, and why.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from html import escape
 from typing import Literal, NamedTuple
 
@@ -111,7 +111,8 @@ class Strip:
         """
         if self._waits_for and not unanswerable:
             # Not of a style alone: such an element would stay when it is no longer drawn.
-            st.html(f'<div class="veil"><style>{"".join(_veil(self._waits_for, self.which))}</style></div>')
+            style = f"<style>{''.join(_veil(self._waits_for, self.which))}</style>"
+            st.html(f'<div class="veil" data-which="{escape(self.which)}">{style}</div>')
         if self.is_open:
             with st.container(key="answer"):
                 if unanswerable:
@@ -189,9 +190,22 @@ def _why(following: Next) -> str:
     return f"{' Because' if has_sign else ', because'} {following.because}"
 
 
-def ask_anew(room: str) -> None:
-    """Ask everything anew, as nobody in this room has been asked yet; "" in no room: then go on as before it."""
+def ask_anew(room: str, over: Collection[str] = ()) -> None:
+    """Ask everything anew, as nobody in this room has been asked yet; "" in no room: then go on as before it.
+
+    Args:
+        room: the code of the room.
+        over: the names of questions whose answers it was shown.
+    """
     st.session_state[ANEW] = room
+    if over:
+        st.session_state[_key()] = dict.fromkeys(over) | dict(_seen())
+
+
+def asks_anew() -> str:
+    """The room in which everything is asked anew; "" of none."""
+    room: str = st.session_state.get(ANEW, "")
+    return room
 
 
 def _key() -> str:

@@ -272,7 +272,7 @@ class Lens:
     """A sentence beside the heading."""
 
     way_in: Callable[[], None] | None = None
-    """Draws what is beside the heading for who comes for the first time."""
+    """Draws the ways in beside the heading: to the first lesson, and into a lecture’s room."""
 
     beside: str = ""
     """The badge's name for the model, if the page does not show a pass of it."""

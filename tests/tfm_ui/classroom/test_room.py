@@ -196,6 +196,67 @@ def test_words_of_any_language_are_an_answer(words):
     assert WORDS.read(words) == words
 
 
+def test_an_answer_that_is_being_written_while_answers_are_shown_is_late(mine, monkeypatch):
+    room.ask(mine.code, mine.secret, NUMBER)
+    look, asked = room.look, []
+
+    def then_show(code):
+        now = look(code)
+        if not asked:
+            asked.append(code)
+            room.show(code, mine.secret, NUMBER.id)
+        return now
+
+    monkeypatch.setattr(room, "look", then_show)
+    with pytest.raises(TooLate, match="shown already"):
+        room.answer(mine.code, "ada", NUMBER.id, 7)
+    assert (look(mine.code).shown.many, look(mine.code).late) == (0, 1)
+
+
+def test_a_text_that_is_revealed_meanwhile_stays(mine, monkeypatch):
+    room.ask(mine.code, mine.secret, WORDS)
+    room.answer(mine.code, member(mine), WORDS.id, "because")
+    room.show(mine.code, mine.secret, WORDS.id)
+    owned, done = room.owned, []
+
+    def then_reveal(*who):
+        now = owned(*who)
+        if not done:
+            done.append(who)
+            room.reveal(*who, member(mine))
+        return now
+
+    monkeypatch.setattr(room, "owned", then_reveal)
+    room.show(mine.code, mine.secret, WORDS.id, said="It is so.")
+    assert (room.look(mine.code).shown.text, room.look(mine.code).shown.said) == ("because", "It is so.")
+
+
+def test_what_can_no_longer_be_measured_is_taken_back(mine):
+    room.ask(mine.code, mine.secret, NUMBER)
+    room.show(mine.code, mine.secret, NUMBER.id, measured=5, said="Five leak.")
+    room.show(mine.code, mine.secret, NUMBER.id, measured=None, said="That cannot be told.")
+    assert room.look(mine.code).shown.measured is None
+
+
+def test_answers_stand_in_an_order_that_tells_nobody_who_gave_them(mine):
+    room.ask(mine.code, mine.secret, NUMBER)
+    for number in (30, 2, 11):
+        room.answer(mine.code, member(mine, str(number)), NUMBER.id, number)
+    for _ in range(3):
+        room.show(mine.code, mine.secret, NUMBER.id)
+        assert room.look(mine.code).shown.values == (2, 11, 30)
+
+
+def test_a_poll_whose_answers_are_not_shown_yet_is_not_pushed_away(mine):
+    room.poll(mine.code, mine.secret, poll_of("Ready?", ["yes", "no"]))
+    for asked in (CHOICE, replace(CHOICE, about="Look.")):
+        room.show_again(mine.code, mine.secret, asked, said="The second.")
+        assert room.look(mine.code).asked.ask == "Ready?"
+    room.show(mine.code, mine.secret, room.look(mine.code).asked.id)
+    room.show_again(mine.code, mine.secret, CHOICE, said="The second.")
+    assert room.look(mine.code).shown.said == "The second."
+
+
 def test_what_was_shown_comes_back_with_the_answers_that_it_had(mine):
     room.ask(mine.code, mine.secret, NUMBER)
     room.answer(mine.code, member(mine), NUMBER.id, 7)
