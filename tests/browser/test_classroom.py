@@ -168,7 +168,7 @@ def what_was_shown_stays_shown_and_comes_back(owner, desk, phone):
 
 def who_goes_elsewhere_is_told_and_goes_back(owner, desk):
     desk.go("Positions")
-    expect(bar(desk)).to_contain_text("You are on another page, until the lecturer moves.")
+    expect(bar(desk)).to_contain_text("You have gone elsewhere, until the lecturer moves.")
     bar(desk).get_by_role("button", name="Back to the room", exact=True).click()
     expect_at(desk, "/heads", "lesson=why-attention")
     expect(bar(desk)).to_contain_text("You follow.")
@@ -313,6 +313,8 @@ def answers_in_words_are_read_at_the_desk_and_one_is_shown(owner, desk, phone, c
     assert "looks" not in bar(owner).inner_text()
     bar(desk).get_by_role("button", name="Show answers", exact=True).click()
     expect(bar(phone)).to_contain_text("1 answered.")
+    expect(owner.page.locator(".veil")).to_have_count(0)  # the page shows its answer, too
+    expect(owner.page.locator(".st-key-answer .said")).to_be_visible()
     bar(desk).get_by_role("button", name="Show to all", exact=True).click()
     for each in (owner, phone):
         expect(bar(each)).to_contain_text("“it looks <i>back</i>”")
