@@ -53,7 +53,7 @@ def expect_at(visitor: Visitor, *parts: str) -> None:
 def veiled(visitor: Visitor) -> int:
     """How many places of the page are hidden until an answer is shown."""
     return visitor.page.evaluate(
-        """() => [...document.querySelectorAll(".stMain *")]
+        """() => [...document.querySelectorAll("body *")]
           .filter(e => getComputedStyle(e, "::after").content.includes("Hidden until")).length"""
     )
 

@@ -21,7 +21,7 @@ from tfm_ui.visitors.turn import too_long
 
 OURS = "attention_lab_"
 # Label -> what it may say, if that is a short list; the others are patterns of routes and names of programs.
-LIMITS = {field.name for field in fields(Settings)} | {"seconds_waited", "jobs"}
+LIMITS = {field.name for field in fields(Settings)} | {"seconds_waited", "jobs", "room_codes", "room_acts"}
 EXPECTED = {
     "page_run_seconds",
     "page_errors",
