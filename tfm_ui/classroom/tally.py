@@ -70,7 +70,7 @@ def _numbers(asked: Asked, numbers: Sequence[float], measured: float | None) -> 
     strip = Strip(
         "Answers", "", "room", drawn, range(len(drawn)), *band, f"median {_written(middle, asked.unit)}", words
     )
-    axis = f"answer{', in ' + asked.unit.strip() if asked.unit.strip() else ''}"
+    axis = f"answer{', in ' + asked.unit.strip() if asked.unit.strip() else ''}{outside}"
     line = (name, measured) if measured is not None else None
     groups = {"room": Group("query")}
     chart = strips.content(

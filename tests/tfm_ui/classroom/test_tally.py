@@ -59,6 +59,7 @@ def test_of_two_answers_the_wild_one_is_counted_and_not_drawn():
     chart, words = tally(NUMBER, [0.5, 1e14], 10)
     assert words == "2 answers, the median 50,000,000,000,000 pairs; computed: 10 pairs; 1 far outside, not drawn."
     assert max(chart[0]["figure"]["layout"]["xaxis"]["range"]) < 100
+    assert "1 far outside, not drawn" in str(chart[0]["figure"]["layout"]["xaxis"]["title"]), "it is said on screen"
 
 
 @pytest.mark.parametrize(("numbers", "drawn"), [([0, 0, 0, 1], 4), ([5, 5, 5, 9], 4), ([5, 5, 5, 50], 3)])
