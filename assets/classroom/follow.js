@@ -38,13 +38,14 @@ export function follow(place, data, members, tell) {
   timer = setTimeout(pending, RESTS + Math.random() * EACH * members)
 }
 
+/** Note whether this page has come where the room is. @param {RoomPlace} place @param {RoomData} data */
+export function arrive(place, data) {
+  if (place.number === told && isSamePage(place, data)) arrived = told
+}
+
 /** Whether this page, which was where the room is, is another one since, or has other pictures: who follows has gone elsewhere.
  * @param {RoomPlace} place @param {RoomData} data */
-export function isAstray(place, data) {
-  const isHere = isSamePage(place, data)
-  if (place.number === told && isHere) arrived = told
-  return arrived === place.number && !isHere && !pending
-}
+export const isAstray = (place, data) => arrived === place.number && !isSamePage(place, data) && !pending
 
 /** The page is needed now: somebody is about to act on it, or leaves the room. */
 export function hurry() {

@@ -4,7 +4,7 @@
 import { make } from "../pictures/elements.js"
 import { isToRun, watchRuns } from "../streamlit_private/dom.js"
 import { Card, pressShow } from "./card.js"
-import { cancel, follow, hurry, isAstray, stay } from "./follow.js"
+import { arrive, cancel, follow, hurry, isAstray, stay } from "./follow.js"
 import { lead } from "./lead.js"
 import { listen } from "./line.js"
 import { forget, isLedElsewhere, keep, recall, whenElsewhere } from "./memory.js"
@@ -151,6 +151,7 @@ function draw() {
   unveil()
   showToo()
   if (!root || !data) return
+  if (role?.follows && view?.place) arrive(view.place, data)
   root.hidden = !role && !gone
   page.toggleAttribute("data-room", !root.hidden)
   const bar = make("div", { className: "bar" }, ...role ? parts(role) : [make("p", { textContent: gone, role: "status" })])

@@ -64,9 +64,10 @@ def _numbers(asked: Asked, numbers: Sequence[float], measured: float | None) -> 
     nearest = "" if measured is None else f"; computed: {_written(measured, asked.unit)}"
     words = f"{said}{nearest}{outside}."
     name = f"computed: {_written(measured, asked.unit)}" if measured is not None else ""
-    band = (low, middle, high) if len(numbers) > 2 else (math.nan, middle, math.nan)
-    if not all(math.isnan(part) or abs(part - near) <= reach for part in band):
-        band = (math.nan, math.nan, math.nan)  # it is said, and would press the dots together
+    is_near = [abs(part - near) <= reach for part in (low, middle, high)]  # what is not would press the dots together
+    band = (low, middle, high) if all(is_near) and len(numbers) > 2 else (math.nan, middle, math.nan)
+    if not is_near[1]:
+        band = (math.nan, math.nan, math.nan)  # the median is said all the same
     strip = Strip(
         "Answers", "", "room", drawn, range(len(drawn)), *band, f"median {_written(middle, asked.unit)}", words
     )

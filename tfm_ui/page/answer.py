@@ -155,7 +155,7 @@ class Strip:
         prediction = self.question.predict
         if prediction and self.which in _seen():
             guess = _seen()[self.which]
-            nothing = "" if st.session_state.get(ANEW) else "Nothing was predicted."  # the room has predicted
+            nothing = "" if asks_anew() else "Nothing was predicted."  # the room has predicted
             said = nothing if guess in (None, "") else f"You predicted {_said(guess, prediction)}."
             if not prediction.in_words:
                 measured = _said(prediction.measured(self._model, self._state), prediction)
@@ -210,7 +210,7 @@ def asks_anew() -> str:
 
 def _key() -> str:
     """The key of the session state under which questions are kept whose prediction is over."""
-    return f"{SEEN}{st.session_state.get(ANEW, '')}"
+    return f"{SEEN}{asks_anew()}"
 
 
 def _seen() -> Mapping[str, float | str | None]:
@@ -230,7 +230,7 @@ def is_over(which: str) -> bool:
 
 def remember(which: str, guess: float | str | None) -> None:
     """Note what was predicted of a question at an earlier visit; a room is asked all the same."""
-    if not st.session_state.get(ANEW):
+    if not asks_anew():
         st.session_state[_key()] = {**_seen(), which: guess}
 
 
