@@ -56,6 +56,7 @@ def test_the_room_is_asked_what_the_page_asks_and_shown_what_it_computes():
     asked = room.look(mine.code).asked
     assert (asked.kind, asked.which) == ("number", f"lesson {STEP}")
     assert "itself included?" in asked.ask
+    assert asked.about == "Every token looks by itself."
     room.answer(mine.code, "ada", asked.id, 7)
     widget(app, "heads_layer").set_value(2).run()  # it goes on being asked
     assert room.look(mine.code).shown is None

@@ -119,7 +119,8 @@ def _measured(strip: Strip) -> Value | None:
 
 def _asked(strip: Strip) -> Asked:
     question, predict = strip.question, strip.question.predict
-    about = question.ask if len(question.ask) <= MOST_CHARS else question.name  # of a lesson's step its heading
+    heading = question.name if question.name.endswith(("?", "!", ".")) else f"{question.name}."
+    about = question.ask if len(question.ask) <= MOST_CHARS else heading  # a lesson's step says much
     if not predict:
         return said_of(strip.which, about)
     words = predict.ask, predict.options, predict.unit
